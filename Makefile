@@ -7,6 +7,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 TIGHTLINK := target/release/tightlink
+# The program that `cargo test` builds. Another build, of the release, would take several minutes more.
+TESTED := target/debug/tightlink
 # Published results whose claims `make test` judges: of each paper the quick ones.
 JUDGED := sobas:fig1-4 sobas:fig5-6 highspeed:two-flows nonhomogeneous:fig3 madison:spacing madison:ages madison:fig6a madison:beside
 PYTHON := .venv/bin/python
@@ -40,11 +42,11 @@ test: setup-test ## run everything that must pass: lints, unit and property test
 	scripts/doc-links
 	if command -v cargo-deny >/dev/null; then cargo deny --offline check licenses bans sources; fi
 	cargo test --workspace --no-fail-fast
-	$(TIGHTLINK) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
-	$(TIGHTLINK) compare scenarios/presets/buffer-against-delay.toml --out target/test-results --report target/test-results/figure.html
-	$(TIGHTLINK) compare scenarios/presets/utilization-against-delay.toml --out target/test-results --report target/test-results/against.html
-	$(TIGHTLINK) compare scenarios/presets/who-wins.toml --out target/test-results --report target/test-results/heat.html
-	$(TIGHTLINK) check $(JUDGED) --engines model,sim --out target/test-results
+	$(TESTED) compare scenarios/presets/quick.toml --out target/test-results --report target/test-results/quick.html
+	$(TESTED) compare scenarios/presets/buffer-against-delay.toml --out target/test-results --report target/test-results/figure.html
+	$(TESTED) compare scenarios/presets/utilization-against-delay.toml --out target/test-results --report target/test-results/against.html
+	$(TESTED) compare scenarios/presets/who-wins.toml --out target/test-results --report target/test-results/heat.html
+	$(TESTED) check $(JUDGED) --engines model,sim --out target/test-results
 	$(PYTHON) -m mypy --strict python/tightlink
 	$(PYTHON) -m pytest python/tests
 	TIGHTLINK_REPORT=target/test-results/quick.html $(PYTHON) -m pytest python/tests/test_report.py
@@ -105,7 +107,7 @@ dist: ## make static programs for x86_64 and aarch64 as archives and Debian pack
 	@scripts/setup build
 	scripts/dist
 
-wheel: setup-test ## the Python package as a wheel, in target/wheel/ (tried by scripts/try-wheel)
+wheel: setup ## the Python package as a wheel, in target/wheel/ (tried by scripts/try-wheel)
 	scripts/wheel
 
 setup: setup-rust setup-test ## install what is missing, and build
@@ -114,8 +116,9 @@ setup-rust:
 	@scripts/setup build
 	cargo build --release --quiet -p tightlink
 
-setup-test: setup-rust
-	@scripts/setup test
+setup-test:
+	@scripts/setup build
+	scripts/setup test
 
 clean: ## remove everything that was built
 	rm -rf target target-* .venv results

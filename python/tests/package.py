@@ -21,7 +21,7 @@ FOLDER = TARGET / "python"
 def assemble() -> None:
     """Builds the native module and puts the package together in target/python. `make test` has built it before."""
     # With the whole workspace, as for the tests in Rust: alone it would compile every room anew, without the kernel.
-    subprocess.run(["cargo", "build", "-q", "--workspace", "--lib", "--examples"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "-q", "--workspace", "--lib", "--bins", "--examples"], cwd=ROOT, check=True)
     package = FOLDER / "tightlink"
     package.mkdir(parents=True, exist_ok=True)
     for old in package.iterdir():
@@ -37,7 +37,7 @@ if not os.environ.get("TIGHTLINK_INSTALLED"):
     sys.path.insert(0, str(FOLDER))
     # For the interpreters that tests start.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(FOLDER), os.environ.get("PYTHONPATH")]))
-    os.environ.setdefault("TIGHTLINK_PROGRAM", str(TARGET / "release/tightlink"))
+    os.environ.setdefault("TIGHTLINK_PROGRAM", str(TARGET / "debug/tightlink"))
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -19,7 +19,7 @@ from package import ROOT, TARGET, tl
 
 from tightlink import _native, cluster
 
-PROGRAM = TARGET / "release/tightlink"
+PROGRAM = TARGET / "debug/tightlink"
 
 
 @pytest.fixture(scope="module")
