@@ -131,7 +131,7 @@ fn kill_9_takes_the_program_and_its_server_along() {
             "--rate",
             "20Mbit/s",
             "--server",
-            "exec sleep 1000",
+            "exec python3 -m http.server --bind $TIGHTLINK_FAR 8000",
             "--",
             "sh",
             "-c",

@@ -301,8 +301,10 @@ fn mistakes_of_the_command_line_have_their_remedy() {
 fn the_fields_of_accurate_ecn_cross_the_link_as_they_are() {
     let _alone = alone();
     if root() {
-        let server = "import socket, struct\n\
+        // The command begins once a socket listens.
+        let server = "import os, socket, struct\n\
             s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP)\n\
+            listens = socket.create_server((os.environ[\"TIGHTLINK_FAR\"], 7))\n\
             for _ in range(64):\n    \
                 p = s.recv(2000); t = p[20:]\n    \
                 print(\"came\", p[1] & 3, (t[12] & 1) << 2 | t[13] >> 6, t[20:32].hex(), len(t))";

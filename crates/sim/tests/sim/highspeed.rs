@@ -128,10 +128,10 @@ fn ten_highspeed_flows_use_the_link_as_in_ns2_at_every_buffer() {
     assert!(missed.is_empty(), "ours (ns-2's):\n{}", missed.join("\n"));
 }
 
-/// Means of runs against means of ns-2's (tests/reference/ns2/hstcp.tcl): other seeds, and what the reference leaves out. What is lost
-/// counts as under way, as in ns-2's Sack1; small buffers also as RFC 6675 has it, which sends more at case 2's 625 packets.
-#[test]
-fn every_case_is_used_as_ns2_uses_it_on_average() {
+/// Compares means of runs of one case with means of ns-2's (tests/reference/ns2/hstcp.tcl): other seeds, and what the reference
+/// leaves out. What is lost counts as under way, as in ns-2's Sack1; small buffers also as RFC 6675 has it, which sends more at
+/// case 2's 625 packets.
+fn case_is_used_as_ns2_uses_it_on_average(case: u64) {
     let path = REFERENCE.replace("ns2.csv", "ns2_seeds.csv");
     let text = std::fs::read_to_string(path).expect("the reference");
     let rows: Vec<Vec<f64>> = (text.lines().skip(1))
@@ -144,15 +144,13 @@ fn every_case_is_used_as_ns2_uses_it_on_average() {
         recovery,
     };
     let mut settings: Vec<Setting> = rows.iter().map(|row| of(row, Recovery::Sack1)).collect();
+    settings.retain(|setting| setting.case == case);
     settings.dedup();
     let small = settings.iter().filter(|setting| setting.buffer <= 250 && !setting.red && setting.case < 3);
     let small: Vec<Setting> =
         small.map(|setting| Setting { recovery: Recovery::Rfc6675, ..*setting }).collect();
-    assert!(
-        settings.iter().any(|setting| setting.red)
-            && (1..=3).all(|case| settings.iter().any(|one| one.case == case))
-    );
-    assert!(small.len() >= 4);
+    assert!(!settings.is_empty() && settings.iter().any(|setting| setting.red) == (case == 1));
+    assert!(case == 3 || small.len() >= 2);
     for setting in settings.iter().chain(&small) {
         let found = rows.iter().filter(|row| of(row, setting.recovery) == *setting);
         let theirs: Vec<f64> = found.map(|row| row[3]).collect();
@@ -167,6 +165,21 @@ fn every_case_is_used_as_ns2_uses_it_on_average() {
         println!("{setting:?}: {ours:.3?}, mean {ours_mean:.4}; ns-2 {theirs:.3?}, mean {theirs_mean:.4}");
         assert!((ours_mean - theirs_mean).abs() < 0.03, "{setting:?}: {ours_mean} ({theirs_mean})");
     }
+}
+
+#[test]
+fn case_1_is_used_as_ns2_uses_it_on_average() {
+    case_is_used_as_ns2_uses_it_on_average(1);
+}
+
+#[test]
+fn case_2_is_used_as_ns2_uses_it_on_average() {
+    case_is_used_as_ns2_uses_it_on_average(2);
+}
+
+#[test]
+fn two_flows_use_the_link_as_in_ns2_on_average() {
+    case_is_used_as_ns2_uses_it_on_average(3);
 }
 
 /// Two flows whose RTTs are 1 : 2: the ratio of the nearer one's goodput to the farther one's, means of runs against that of
