@@ -268,6 +268,13 @@ impl Meter {
         }
     }
 
+    /// Counts the wait of a packet that was sent within the interval for this time more, in which a shaper sends nothing.
+    pub(crate) fn kept_busy(&mut self, packet: &Service, more: Span) {
+        if packet.starts >= self.since {
+            self.delay.held(packet.starts.since(packet.arrived), more);
+        }
+    }
+
     /// Counts `packets` as waiting from the last call to `now`. Called just before the number changes, with the old
     /// number.
     #[inline]

@@ -141,6 +141,11 @@ impl<P: Datagram> Shaper<P> {
         self.next = Some(self.pace.send(now, self.framing.length(held.wire_len())));
     }
 
+    /// Returns the time for which a packet of this length keeps the shaper busy.
+    pub(crate) fn slot(&self, length: units::Bytes) -> Span {
+        self.pace.rate().serialization(self.framing.length(length))
+    }
+
     /// Returns the time that it takes to send the backlog.
     pub(crate) fn drains(&self) -> Span {
         let Backlog { packets, bytes } = self.queue.backlog();

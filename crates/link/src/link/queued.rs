@@ -165,13 +165,18 @@ impl<P: Datagram> Queued<P> {
 
     /// Counts a packet that has left, of this class.
     pub(super) fn served(&mut self, service: &Service, scalable: bool, meter: &mut Meter) {
+        let sent = service.departs.since(service.starts);
+        // Behind a shaper the next packet waits for longer than the wire is busy.
+        let kept_busy = self.shaper.as_ref().map_or(sent, |shaper| shaper.slot(service.length).max(sent));
         if let Some(classes) = &mut self.classes {
-            let sent = service.departs.since(service.starts);
-            classes.served(scalable, service.arrived, service.starts, sent);
+            classes.served(scalable, service.arrived, service.starts, kept_busy);
         }
         match &mut self.wire {
             Wire::Constant(_) => meter.served(service),
             Wire::Changing(server) => meter.served_by(service, server),
+        }
+        if kept_busy > sent {
+            meter.kept_busy(service, kept_busy.saturating_sub(sent));
         }
     }
 
