@@ -132,6 +132,29 @@ fn the_pace_of_a_sender_behind_a_small_window_is_not_the_rate_of_the_path() {
 }
 
 #[test]
+fn a_window_just_below_the_path_hides_its_rate_though_packets_are_lost() {
+    // The window's pauses are shorter than a millisecond, so that they look like the spacing of packets.
+    for (rate, delay, window) in [(43, 7, 47), (99, 3, 47), (195, 3, 90), (27, 3, 14), (11, 7, 14)] {
+        let transfer = Transfer {
+            rate: rate * 1_000_000,
+            delay: delay * 1_000_000,
+            window: window * SEGMENT / 128 * 128 + 128,
+            segments: 1000,
+            lost: [72].into(),
+            ..transfer()
+        };
+        for (place, _) in PLACES {
+            let found =
+                forward(&transfer, place).1.capacity.map(|found| found.as_bps_f64() / rate as f64 / 1e6);
+            assert!(
+                found.is_none_or(|found| (0.98..1.02).contains(&found)),
+                "{rate}, {place:?}: {found:?} of the rate"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_window_above_the_path_shows_rate_and_queue() {
     // 50 Mbit/s over 40 ms are 250 kB with headers; the window is twice that, so that the queue is as long as the path.
     let transfer = Transfer { window: 512 << 10, segments: 6000, ..transfer() };

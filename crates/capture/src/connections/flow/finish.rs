@@ -21,7 +21,7 @@ const SEEN: f64 = 0.5;
 /// The intervals with a queue from which a rate is the path's, and the part of all intervals that they are.
 const LEAST_QUEUED: usize = 4;
 const QUEUED: usize = 20;
-/// The least buffer, in segments: a shorter queue is noise.
+/// The least queue and the least buffer, in segments: shorter ones are noise.
 const LEAST_BUFFER: u64 = 4;
 /// The part of the intervals with the largest growth that is left out, because stalls of hosts may be among them.
 const STALLED: usize = 50;
@@ -156,12 +156,23 @@ impl Flow {
     }
 
     /// Returns true if a rate is the path's. A sender may pace its packets more slowly than the path carries them, as BBR
-    /// does behind a small window. The rate is the path's if more was in flight than the path
-    /// holds without a queue, if packets were lost, or if trains left faster than they arrived.
+    /// does behind a small window. The rate is the path's if more was in flight than the path holds without a queue, or if
+    /// trains left faster than they arrived. Losses show it, too, unless the receive window bounded the rate.
     fn is_of_path(&self, evidence: &Evidence, rate: Rate) -> bool {
-        !evidence.episodes.is_empty()
+        (!evidence.episodes.is_empty() && !self.is_window_full())
             || self.trains.as_ref().is_some_and(|trains| trains.confirm(rate))
             || evidence.base_round_trip.is_some_and(|base| self.has_queued(evidence.vantage, rate, base))
+    }
+
+    /// Returns true if the receive window was full in most intervals.
+    fn is_window_full(&self) -> bool {
+        let window = u64::from(self.largest_window) << self.scale.value();
+        let (mut full, mut used) = (0, 0);
+        for slot in self.slots.iter().filter(|slot| slot.peak > 0) {
+            used += 1;
+            full += usize::from(slot.peak as f64 >= FULL * window as f64);
+        }
+        full * 2 > used
     }
 
     /// Returns true if data in flight stood in a queue at times. Then more was in flight than the path holds at this rate,
@@ -173,7 +184,8 @@ impl Flow {
             let flight = slot.peak.div_ceil(full) * (full + u64::from(self.headers));
             let queue = rate.serialization(Bytes::new(flight.saturating_sub(holds))).as_nanos();
             let grown = self.round_trip(vantage, slot).map_or(0, |now| now.saturating_sub(base.as_nanos()));
-            holds as f64 <= HELD * flight as f64 && grown as f64 >= SEEN * queue as f64
+            let long = flight >= holds + LEAST_BUFFER * full && holds as f64 <= HELD * flight as f64;
+            long && grown as f64 >= SEEN * queue as f64
         };
         let queued = self.slots.iter().filter(is_queued).count();
         let used = self.slots.iter().filter(|slot| slot.sent + slot.delivered > 0).count();
