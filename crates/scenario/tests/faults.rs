@@ -292,6 +292,8 @@ fn what_belongs_to_a_slow_start_is_refused_with_others() {
 fn spreads_are_whole() {
     says(&in_flow("rtt = ['20ms', '30ms']"), &["a list of 2 for count = 1", "help: write count = 2"]);
     says(&in_flow("count = 3\nrtt = ['20ms', '30ms']"), &["a list of 2 for count = 3"]);
+    let uniform = "help: write { uniform = [\"20ms\", \"80ms\"] }";
+    says(&in_flow("rtt = '20ms..80ms'"), &["flow[0].rtt: the range \"20ms..80ms\"", uniform]);
     says(&in_flow("count = 2\nrtt = ['20ms', '19ms']"), &["flow[0].rtt[1]: an RTT of 19ms"]);
     says(
         &in_flow("rtt = { pareto = { shape = 1, mean = '1s' } }"),

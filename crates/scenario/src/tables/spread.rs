@@ -97,6 +97,13 @@ pub(crate) fn spread<T: Spreads>(at: &ValueAt<'_>, bare: &str, count: Option<u64
             values.into_iter().collect::<Option<_>>().map(Spread::List)
         }
         Value::Table(_) => distribution(at, bare),
+        // Options of `size` take such a range.
+        Value::String(text) if text.contains("..") => {
+            let ends = text.split_once("..").filter(|(low, high)| !low.is_empty() && !high.is_empty());
+            let help = ends.map(|(low, high)| format!("write {{ uniform = [\"{low}\", \"{high}\"] }}"));
+            at.fault(format!("the range {}", at.node.described()), T::ACCEPTED, help);
+            None
+        }
         Value::String(_) | Value::Integer(_) | Value::Float(_) => at.quantity(bare).map(Spread::All),
         Value::Boolean(_) | Value::Datetime(_) => {
             at.fault(at.node.described(), T::ACCEPTED, None);
