@@ -2,7 +2,7 @@
 
 use crate::common::{refused, resolved};
 use tightlink_lab::run::engine::{UNWATCHED, check, run};
-use tightlink_lab::run::record::{Engine, FlowSummary, Record};
+use tightlink_lab::run::record::{DelayStatistics, Engine, FlowSummary, Record};
 use tightlink_lab::run::resolve::Resolved;
 use units::{Bytes, Rate, Span};
 
@@ -175,7 +175,8 @@ fn a_shaper_is_a_link_in_front_of_the_modem() {
         // The gaps between shaped packets, in which the modem is idle, belong to the packets before them.
         let [one, two] = [&shaped, &network].map(|found| found.queueing_delay_s.unwrap());
         assert_eq!(one.max, two.max, "{queue}");
-        for (one, two) in [(one.mean, two.mean), (one.p50, two.p50), (one.p95, two.p95)] {
+        let p95 = |delay: &DelayStatistics| delay.percentiles.p95.expect("measured");
+        for (one, two) in [(one.mean, two.mean), (p95(&one), p95(&two))] {
             assert!((one / two - 1.0).abs() < 1e-3, "{queue}: {one} {two}");
         }
         assert_eq!(network.links[1].queueing_delay_s.and_then(|delay| delay.max), Some(0.0), "{queue}");
