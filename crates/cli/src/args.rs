@@ -373,7 +373,8 @@ pub(crate) struct TuneOptions {
     #[arg(long, conflicts_with = "restore")]
     pub(crate) live: bool,
     /// With --live and CMD, write CMD's output to this file
-    #[arg(long, value_name = "FILE", requires_all = ["live", "program"])]
+    // Without the conflict clap would not ask for CMD, because --pid excludes it.
+    #[arg(long, value_name = "FILE", requires_all = ["live", "program"], conflicts_with = "pid")]
     pub(crate) output: Option<PathBuf>,
     /// A command to start and to tune, instead of --pid
     #[arg(last = true, value_name = "CMD")]

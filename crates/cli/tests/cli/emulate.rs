@@ -131,7 +131,7 @@ fn kill_9_takes_the_program_and_its_server_along() {
             "--rate",
             "20Mbit/s",
             "--server",
-            "exec python3 -m http.server --bind $TIGHTLINK_FAR 8000",
+            "exec python3 -m http.server --bind $TIGHTLINK_FAR 8000 >/dev/null 2>&1",
             "--",
             "sh",
             "-c",
@@ -146,9 +146,10 @@ fn kill_9_takes_the_program_and_its_server_along() {
             let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
             let made = made_by(&child);
             let program = line(&mut child);
-            assert!(runs(&program));
+            let ran = runs(&program);
             child.kill().unwrap();
             assert_eq!(child.wait().unwrap().signal(), Some(9));
+            assert!(ran, "{program:?} is no process");
             assert!(within(SOON, || !runs(&program)), "the program lives on (as another user: {sudo})");
             all_gone(&made);
         }
