@@ -164,7 +164,7 @@ impl Flow {
             || evidence.base_round_trip.is_some_and(|base| self.has_queued(evidence.vantage, rate, base))
     }
 
-    /// Returns true if the receive window was full in most intervals.
+    /// Returns true if the receive window was full in most intervals. A capture of one direction does not show it.
     fn is_window_full(&self) -> bool {
         let window = u64::from(self.largest_window) << self.scale.value();
         let (mut full, mut used) = (0, 0);
@@ -172,7 +172,7 @@ impl Flow {
             used += 1;
             full += usize::from(slot.peak as f64 >= FULL * window as f64);
         }
-        full * 2 > used
+        window > 0 && full * 2 > used
     }
 
     /// Returns true if data in flight stood in a queue at times. Then more was in flight than the path holds at this rate,
