@@ -99,7 +99,8 @@ pub(crate) fn spread<T: Spreads>(at: &ValueAt<'_>, bare: &str, count: Option<u64
         Value::Table(_) => distribution(at, bare),
         // Options of `size` take such a range.
         Value::String(text) if text.contains("..") => {
-            let ends = text.split_once("..").filter(|(low, high)| !low.is_empty() && !high.is_empty());
+            let has_unit = |end: &str| end.ends_with(|last: char| last.is_ascii_alphabetic());
+            let ends = text.split_once("..").filter(|(low, high)| has_unit(low) && has_unit(high));
             let help = ends.map(|(low, high)| format!("write {{ uniform = [\"{low}\", \"{high}\"] }}"));
             at.fault(format!("the range {}", at.node.described()), T::ACCEPTED, help);
             None
